@@ -4,7 +4,8 @@ import pytest
 
 from lockstep.graphs import DatasetMissing
 from lockstep.sgd import Ratings, planted
-from lockstep.sgd.experiments import likeness, skewed, twins
+from lockstep.sgd.experiments import further, likeness, skewed, twins
+from lockstep.sgd.strategies import model
 
 
 @pytest.mark.parametrize("name", [n for n in twins.TABLE if n != "STACK-printed"])
@@ -115,6 +116,19 @@ def test_published_sizes():
     printed = {"IMDB": 1.3, "CITP": 7.5, "POKEC": 3.3, "LIVEJ": 9.7, "CAL": 3.8, "E": 7.2, "W": 12.5, "CTR": 28.2}
     for name, millions in printed.items():
         assert (table[name].users + table[name].items) / 1e6 == pytest.approx(millions, abs=0.06)
+
+
+@pytest.mark.parametrize("name", ["BAY", "youtube-groups"])
+def test_further_originals_have_the_sizes_of_theirs(name):
+    made, size = further.twin(name), further.SIZES[name]
+    degrees = np.diff(made.offsets)
+    assert (made.shape, made.m, degrees.max()) == ((size.users, size.items), size.edges, size.largest)
+    keys = made.items.astype(np.int64) * made.n_users + made.users
+    assert np.unique(keys).size == size.edges
+    if size.kind == "road":
+        back = made.users.astype(np.int64) * made.n_users + made.items
+        assert np.array_equal(np.sort(keys), np.sort(back)), "both ways"
+        assert model.diagonals(made) > 1_000, "ids along a curve"
 
 
 def test_planted_ratings_are_of_rank_eight_and_a_little_noise():

@@ -9,7 +9,18 @@ from lockstep.plan import CHOICE
 from lockstep.provenance.origin import CHOOSING, CONTRACT, Origin
 
 from . import oracle
-from .experiments import cases, conflicts, counted, derived, likeness, paper_example, preparation, skewed, twins
+from .experiments import (
+    cases,
+    conflicts,
+    counted,
+    derived,
+    further,
+    likeness,
+    paper_example,
+    preparation,
+    skewed,
+    twins,
+)
 from .problem import Problem
 from .ratings import Ratings, planted
 from .strategies import matchings, shared
@@ -26,13 +37,15 @@ EXAMPLE = ("agm-edge", "agm-node", "edge-locked", "node-locked")
 def origin(label, dataset):
     """The `Origin` of recorded rows; None if the label has none."""
     name = label.split(" +")[0]
-    made = dataset.startswith(("twin-", "random-"))
+    made = dataset.startswith(("twin-", "random-", "further-"))
     given = (Problem, Ratings)
     if name == counted.EXAMPLE:
         shown = (matchings.diagonals, matchings.block_diagonals)
         return Origin((*(PLANS[one] for one in EXAMPLE), *shown), given, (paper_example.sample,), entry=CONTRACT)
     data = (twins.twin, cases.random_ratings) if made else (cases.star,) if dataset.startswith("star-") else (planted,)
-    if dataset.endswith("-skewed"):
+    if dataset.startswith("further-"):
+        data = (further.twin,)
+    elif dataset.endswith("-skewed"):
         data = (skewed.twin if dataset.startswith("twin-") else skewed.scale_free,)
     elif dataset.endswith("-curved"):
         data += (likeness.curved,)

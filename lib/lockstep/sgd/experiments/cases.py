@@ -6,7 +6,7 @@ from lockstep.graphs import load, load_ratings, registry
 
 from ..problem import Problem
 from ..ratings import Ratings, planted
-from . import likeness, twins
+from . import further, likeness, twins
 from . import skewed as skewed_twins
 
 
@@ -60,6 +60,7 @@ FAMILIES = {
     "star": lambda executor, edges: star(edges),
     "random": _random,
     "twin": _twin,
+    "further": lambda executor, dataset: further.twin(dataset, executor),
 }
 
 
@@ -71,6 +72,8 @@ def label(cell):
         seed = f"-seed-{sizes['seed']}" if sizes.get("seed") else ""
         ids = "".join(f"-{kind}" for kind in ("shuffled", "curved", "skewed") if sizes.get(kind))
         return f"twin-{sizes['dataset']}{factor}{seed}{ids}"
+    if cell.graph == "further":
+        return f"further-{sizes['dataset']}"
     if cell.graph == "star":
         return f"star-{sizes['edges']}"
     if cell.graph == "random":

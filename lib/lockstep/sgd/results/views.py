@@ -37,8 +37,8 @@ def better_twins(rows):
 
 
 def full_size(rows):
-    """Rows without those of the smaller, repeatedly seeded twins, which only verdicts use."""
-    return rows[~rows["dataset"].str.contains("-seed-")]
+    """Rows without those of smaller, repeatedly seeded twins and of further originals, which only verdicts use."""
+    return rows[~rows["dataset"].str.contains("-seed-|^further-")]
 
 
 def cells(rows, experiment, metric="wall"):
