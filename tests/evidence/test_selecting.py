@@ -36,6 +36,12 @@ def test_cells_are_picked_by_the_geometric_mean_of_their_rounds(make_rows, pick,
     assert found.value == pytest.approx(value)
 
 
+def test_a_value_may_be_a_multiple_of_what_was_measured_less_a_constant(make_rows):
+    rows = make_rows({"times": {"a": [2.0, 2.0]}})
+    found = selecting.figure(rows, {"value": {"strategy": "a", "times": 50, "less": 1}})
+    assert found.value == pytest.approx(99)
+
+
 def test_every_parameter_that_is_named_must_agree(make_rows):
     cells = [({"edges": 1, "kind": "x"}, 2.0), ({"edges": 1, "kind": "y"}, 8.0), ({"edges": 9, "kind": "x"}, 32.0)]
     rows = make_rows(*[{"parameters": parameters, "times": {"a": [time]}} for parameters, time in cells])

@@ -53,7 +53,6 @@ SELECTORS = {
     "study", "experiment", "dataset", "parameters", "any_of", "complete", "numerator", "denominator", "value",
     "strategies", "metric", "x", "first", "second", "features", "mean", "same", "once", "blocks",
 }  # fmt: skip
-SIDE = {"strategy", "metric", "of", "over", "per", "plus", "less", "pick", "experiment", "dataset", "parameters"}
 PART = {
     "of", "published", "unit", "relation", "kind", "population", "bound", "bounds", "factor", "select", "beside",
     "readings", "untestable", "needs", "twins", "changed", "why",
@@ -62,6 +61,7 @@ ENTRY = PART | {"id", "statement", "short", "parts"}
 PAPER = {"title", "message", "reference", "study", "same"}
 CONTROL = {"study", "strategy", "of", "reason", "select", "beside"}
 PLACE = {"experiment", "dataset", "parameters"}
+SIDE = PLACE | {"strategy", "metric", "of", "over", "per", "plus", "times", "less", "pick"}
 
 
 class ClaimsError(ValueError):

@@ -168,7 +168,7 @@ def side_of(rows, side, select, logarithmic=True):
         values = values / means_of(base, side["over"], metric)
         if values.dropna().empty:
             raise Missing(f"no round holds {strategy} and {side['over']} ({metric}) in {words({**select, **own})}")
-    values = values.dropna() - side.get("less", 0)
+    values = values.dropna() * side.get("times", 1) - side.get("less", 0)
     if logarithmic and (values <= 0).any():
         raise Missing(f"{metric} is not positive somewhere: a figure on a logarithmic scale needs it")
     values = values.rename("value").reset_index()
