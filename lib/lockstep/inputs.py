@@ -12,8 +12,11 @@ def _refuse(args, names, what):
         raise ValueError(f"--{given[0]} says how the file of one graph is read; this is {what}")
 
 
-def _registered(file, wanted):
-    """Whether a data set of the ``wanted`` kind is registered by this name, and there is no such file."""
+def _registered(file, wanted, options):
+    """Whether a data set of the ``wanted`` kind is registered by this name, and there is no such file.
+
+    GraphError if it is of another kind, or if options say how it is read.
+    """
     from lockstep.graphs import GraphError
     from lockstep.graphs.registry import kind, unknown
 
@@ -26,6 +29,8 @@ def _registered(file, wanted):
         raise GraphError(f"{file}: no such file, and {told}")
     if found is None and path.name == file and not path.suffix:  # it may have been meant as either
         raise GraphError(f"{file}: no such file, and {unknown(file)}")
+    if found and options:
+        raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
     return found == wanted
 
 
@@ -45,7 +50,7 @@ def ratings_alone(file, args):
 
 def graph(file, args):
     """The graph in a file, or on standard input; where there is no such file, the registered graph of that name."""
-    from lockstep.graphs import GraphError, load, read
+    from lockstep.graphs import load, read
 
     options = {name: True for name in ("directed", "compact", "names") if getattr(args, name)}
     options |= {"format": args.format} if args.format else {}
@@ -54,9 +59,7 @@ def graph(file, args):
     with output.timed(f"reading {output.display_name(file)}"):
         if file == "-":
             return read(sys.stdin.buffer, member=args.member, **options)
-        if _registered(file, "graph"):
-            if options or args.member:
-                raise GraphError(f"{file}: the registry says how it is read; --directed and the like are for files")
+        if _registered(file, "graph", options or args.member):
             return load(file)
         return read(file, member=args.member, **options)
 
@@ -82,7 +85,7 @@ def ratings(file, member, duplicates="keep"):
 
     with output.timed(f"reading {output.display_name(file)}"):
         name = Path(file).name.partition(".")[0]
-        if _registered(file, "ratings"):
+        if _registered(file, "ratings", member):
             file, member = located_ratings(file)
         matrix, users, items = read_ratings(sys.stdin.buffer if file == "-" else file, member, ids=True)
         if duplicates == "refuse":

@@ -113,6 +113,8 @@ def test_registered_ratings_go_by_their_name_with_the_ids_of_their_file(run, tmp
     options = "--sweeps", 1, "--strategy", "serial", "--output", "vectors.npz"
     status, _, err = run("factorize", "ml-latest-small", *options)
     assert status == 0 and "ml-latest-small: 610 users, 9,724 items" in err
+    status, _, err = run("factorize", "ml-latest-small", "--member", "ratings.csv")
+    assert status == 2 and "the registry says how it is read" in err
     with np.load("vectors.npz") as found:
         assert found["user_ids"][[0, -1]].tolist() == [1, 610] and found["item_ids"][-1] == 193_609
 
