@@ -250,6 +250,28 @@ def test_ratings(tmp_path, text, message):
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"007 1\n7 2\n", r"ids 007 and 7 are one number; if they are names, names=True \(--names\) keeps them apart"),
+        (b"source,target\n1,0307\n2,307\n", r"ids 0307 and 307 are one number"),
+        (b"a,b\nc,#d\n #7,a\n", r"line 3: found ' #7,a', an edge in a line .* put an id that begins with it"),
+        (b"a\tb\t1\n%c\tb\t2\n", r"line 2: found '%c.*b.*2', an edge in a line"),
+    ],
+)
+def test_edge_lists_whose_ids_can_be_read_in_two_ways(tmp_path, text, message):
+    path = tmp_path / "edges.csv"
+    path.write_bytes(text)
+    refused(path, message)
+
+
+@pytest.mark.parametrize("text", [b"007 1\n008 2\n", b"1 2 0.5\n2 3 007\n", b"# 7, 2 and 3\na,b\n"])
+def test_edge_lists_with_zeros_and_comments_that_mean_one_thing(tmp_path, text):
+    path = tmp_path / "edges.csv"
+    path.write_bytes(text)
+    assert read(path).n > 1
+
+
+@pytest.mark.parametrize(
     ("arcs", "owner", "message"),
     [
         (b"1, 3\n3, 1\n", b"1\n1\n2\n", r"_A.txt, line 1: found an edge between two graphs"),

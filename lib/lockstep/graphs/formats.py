@@ -39,8 +39,17 @@ def shown(line):
     return repr(line[:60].decode("utf-8", "replace"))
 
 
+def refuse_commented(data, name, start, row, what):
+    """Raise GraphError for a line that would match ``row``, but that its first character, # or %, makes a comment."""
+    found = row.search(data, start) if b"#" in data or b"%" in data else None
+    if found:
+        told = f"found {shown(found[0])}, {what} in a line that its first character makes a comment; "
+        raise error(data, name, found.start(), told + "put an id that begins with it into quotes, or a blank behind it")
+
+
 _SIZES = re.compile(rb"nodes:\s*(\d[\d,]*)\s+edges:\s*(\d[\d,]*)", re.I)
 _DIRECTION = re.compile(rb"(?<![\w-])(un-?|non-?|not (?:a )?)?directed\b(\s*[:=]\s*(?:no|false|0)\b)?", re.I)
+_COMMENTED = re.compile(rb"^[ \t]*[#%][^\s,][^,\t\n]*[,\t][^,\t\n]+(?:[,\t][ \t]*[+-]?[.\d]+[ \t\r]*)?$", re.M)
 _APART = "and at most one weight, separated by blanks, tabs or a comma"
 _EDGE = f"two node ids (whole numbers) {_APART}"
 
@@ -64,8 +73,9 @@ def edge_list(data, name, check_header=True, names=None):
     """SNAP's edge lists and CSV: a line is ``source target [weight]``; lines that begin with # or % are comments.
 
     Ids are whole numbers, or names (see `named`, or by ``names=True``), which are numbered in the order in which they
-    occur. A first line of words such as ``source,target,weight`` is a header; other words are an edge, with a
-    GraphWarning where both stand in no other line of a CSV file.
+    occur; ids such as 007 and 7, one number spelled twice, are refused. A first line of words such as
+    ``source,target,weight`` is a header; other words are an edge, with a GraphWarning where both stand in no other
+    line of a CSV file.
 
     A comment ``# Nodes: 7115 Edges: 103689`` must match the body: 103689 lines and 7115 distinct ids, or fewer if
     no id exceeds 7115 (the others are isolated). A comment with the word "directed" or "undirected" sets the
@@ -97,6 +107,8 @@ def edge_list(data, name, check_header=True, names=None):
     table = Table(data, name, expected, start=start)
     if not len(table) and sizes is None:
         raise GraphError(f"{name} holds no edge; expected lines with {_EDGE}")
+    if names is None and named.spelled_twice(data, start):
+        raise GraphError(f"{name}: {named.spelled_twice(data, start)}")
     columns = table.columns((2, 3))
     sources, targets = ids(table, columns[:, 0], 0), ids(table, columns[:, 1], 0)
     body = Body(sources, targets, whole_or_real(columns[:, 2]) if columns.shape[1] == 3 else None, directed=directed)
@@ -118,6 +130,7 @@ def _warn_of_columns(name, line, told):
 
 def _named(data, name, start, directed):
     expected = f"two names {_APART}"
+    refuse_commented(data, name, text.after(data, start), _COMMENTED, "an edge")
     numbers, rows = named.rows(data, name, start, expected, (2, 3))
     (sources, targets), labels = named.numbered([row[0] for row in rows], [row[1] for row in rows])
     weights = None

@@ -21,10 +21,29 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
 _BLANKS = re.compile(r"[ \t]+")
+_ENDS = re.compile(rb"^[ \t]*(\d+)[ \t]*[, \t][ \t]*(\d+)", re.M)
+_PADDED = re.compile(rb"^[ \t]*(?:[^\s,]+[ \t]*[, \t][ \t]*)?0\d", re.M)
+_PADDED_FIELD = re.compile(rb"0(?<=[\n, \t]0)\d")  # in any column; 20 times as fast
 
 
 def numeric(field):
     return bool(_NUMBER.match(field))
+
+
+def padded(data, start):
+    """Whether an id, one of the first two fields of a line, begins with a zero before a digit, as an ISBN may."""
+    return bool(_PADDED.match(data, start) or (_PADDED_FIELD.search(data, start) and _PADDED.search(data, start)))
+
+
+def spelled_twice(data, start):
+    """Which two ids of an edge list are one number, such as 007 and 7, as a message; "" if none are."""
+    spelled = {}
+    for end in _ENDS.findall(data, start) if padded(data, start) else ():
+        for one in end:
+            if spelled.setdefault(int(one), one) != one:
+                two = f"{spelled[int(one)].decode()} and {one.decode()}"
+                return f"ids {two} are one number; if they are names, names=True (--names) keeps them apart"
+    return ""
 
 
 def fields(line):

@@ -121,24 +121,14 @@ def _all_ids(table):
     return table.values.astype(np.int64)
 
 
-_ZERO = re.compile(rb"^[ \t]*(?:[^,\n]*,[ \t]*)?0\d", re.M)
-_ANY_ZERO = re.compile(rb"0(?<=[\n, \t]0)\d")  # in any field; three times as fast
 _COMMENTED = re.compile(rb"^[ \t]*[#%][^\s,][^,\n]*,[^,\n]*,[ \t]*[+-]?[.\d]+[ \t\r]*(?:,[^,\n]*)?$", re.M)
 
 
-def _zero(data, start):
-    """Whether one of the first two fields of a line begins with a zero that a digit follows."""
-    return bool(_ZERO.match(data, start) or (_ANY_ZERO.search(data, start) and _ZERO.search(data, start)))
-
-
 def _csv(data, name, start):
-    commented = _COMMENTED.search(data, text.after(data, start)) if b"#" in data or b"%" in data else None
-    if commented:
-        told = f"found {formats.shown(commented[0])}, a rating in a line that its first character makes a comment"
-        raise formats.error(data, name, commented.start(), f"{told}; put an id that begins with it into quotes")
+    formats.refuse_commented(data, name, text.after(data, start), _COMMENTED, "a rating")
     some = text.lines(data[start : start + 2**16], 60)
     first = next((line for _, line in some if line and line[:1] not in b"#%"), b"")
-    if not all(map(named.numeric, named.fields(first)[:2])) or _zero(data, start):
+    if not all(map(named.numeric, named.fields(first)[:2])) or named.padded(data, start):
         expected = "'user,item,rating' with a finite rating"
         lines, rows = named.rows(data, name, start, expected, (3, 4))
         users, items = (np.array([row[k] for row in rows], str) for k in (0, 1))
