@@ -325,7 +325,7 @@ def log_run(folder, machine, run, anew=False):
 def renew_command(machine):
     """The command that remeasures stale rows of a machine's recording, to be run on that machine.
 
-    Samples of the present build are kept, the others are measured again. `make publish` then copies this machine's
-    rows into data/recordings.
+    Samples of the present build are kept; the others are measured again where config/paper.yaml still has their cell.
+    `make publish` then copies this machine's rows into data/recordings.
     """
-    return f"snakemake --cores 1 && make publish   (on {machine})"
+    return f"snakemake --cores 1 && make publish   (on {machine}; cells no longer planned stay stale)"

@@ -92,13 +92,15 @@ def by_option(rows, table, option, experiment="tuning"):
     return shown if any(shown["measure"]) else shown.drop(columns="measure")
 
 
-def better(rows, table, option, experiment="tuning", names=None, by_size=()):
-    """What an experiment says of the defaults of an option, by the protocol's rule: a default is to change from a
-    speed-up of `MARGIN` over all cells (of a measure) on, if its interval excludes one.
+def better(rows, table, *options, names=None, by_size=()):
+    """What experiments say of the defaults of options, by the protocol's rule: a default is to change from a speed-up
+    of `MARGIN` over all cells (of a measure) on, if its interval excludes one.
 
     Parameters
     ----------
-    rows, table, option, experiment
+    rows, table
+        As of `by_option`.
+    *options : str, or tuple of an option and its experiment
         As of `by_option`.
     names : dict, optional
         Of measures, in words.
@@ -109,25 +111,29 @@ def better(rows, table, option, experiment="tuning", names=None, by_size=()):
     Returns
     -------
     str
-        One or two sentences; '' without rows.
+        The rule, and a sentence or two for each option; '' without rows.
     """
+    asked = ((one, "tuning") if isinstance(one, str) else one for one in options)
+    said = [_told(*one, rows, table, names or {}, by_size) for one in asked]
+    rule = (
+        f"By the protocol a default changes where another value is more than {MARGIN - 1:.0%} faster over all cells, "
+        "and the interval of its speed-up excludes one."
+    )
+    return " ".join([rule, *filter(None, said)]) if any(said) else ""
+
+
+def _told(option, experiment, rows, table, names, by_size):
     found = _against_default(rows, table, option, experiment)
-    if not found:
-        return ""
     changed, kept = [], []
     for (base, measure), line in found.items():
         speedups = {value: _over_cells(list(by_cell.values())) for value, by_cell in line.items()}
         value = max(speedups, key=lambda value: speedups[value].value)
         if speedups[value].value > MARGIN and speedups[value].low > 1:
-            which = f"`{base}`" + (f" for {(names or {}).get(measure, measure)}" if measure else "")
+            which = f"`{base}`" + (f" for {names.get(measure, measure)}" if measure else "")
             (kept if base in by_size else changed).append(
                 f"{which} to `{_text(value)}` ({speedups[value].value:.2f} times as fast)"
             )
-    rule = (
-        f"By the protocol the default of `{'` and `'.join(_names(option))}` changes where another value is more than "
-        f"{MARGIN - 1:.0%} faster over all cells and the interval of its speed-up excludes one"
-    )
-    said = f"{rule}: " + (f"{', '.join(changed)}, with the next recording of it." if changed else "none does.")
+    said = f"Of `{'` and `'.join(_names(option))}`: {', '.join(changed) or 'none'}." if found else ""
     if kept:
         said += f" Exempt, as their default follows the size of a graph and the part has one size: {', '.join(kept)}."
     return said
