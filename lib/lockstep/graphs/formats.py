@@ -15,6 +15,7 @@ import numpy as np
 from . import named, text
 from .graph import GraphError, GraphWarning
 from .numbers import EXACT, Table, ids, whole_or_real
+from .text import error, shown
 
 
 @dataclass
@@ -31,22 +32,6 @@ class Body:
 
 
 # ------------------------------------------------------------------------- SNAP edge lists
-def error(data, name, place, told):
-    return GraphError(f"{name}, line {text.line_number(data, place)}: {told}")
-
-
-def shown(line):
-    return repr(line[:60].decode("utf-8", "replace"))
-
-
-def refuse_commented(data, name, start, row, what):
-    """Raise GraphError for a line that would match ``row``, but that its first character, # or %, makes a comment."""
-    found = row.search(data, start) if b"#" in data or b"%" in data else None
-    if found:
-        told = f"found {shown(found[0])}, {what} in a line that its first character makes a comment; "
-        raise error(data, name, found.start(), told + "put an id that begins with it into quotes, or a blank behind it")
-
-
 _SIZES = re.compile(rb"nodes:\s*(\d[\d,]*)\s+edges:\s*(\d[\d,]*)", re.I)
 _DIRECTION = re.compile(rb"(?<![\w-])(un-?|non-?|not (?:a )?)?directed\b(\s*[:=]\s*(?:no|false|0)\b)?", re.I)
 _COMMENTED = re.compile(rb"^[ \t]*[#%][^\s,][^,\t\n]*[,\t][^,\t\n]+(?:[,\t][ \t]*[+-]?[.\d]+[ \t\r]*)?$", re.M)
@@ -130,7 +115,7 @@ def _warn_of_columns(name, line, told):
 
 def _named(data, name, start, directed):
     expected = f"two names {_APART}"
-    refuse_commented(data, name, text.after(data, start), _COMMENTED, "an edge")
+    named.refuse_commented(data, name, text.after(data, start), _COMMENTED, "an edge")
     numbers, rows = named.rows(data, name, start, expected, (2, 3))
     (sources, targets), labels = named.numbered([row[0] for row in rows], [row[1] for row in rows])
     weights = None

@@ -13,6 +13,7 @@ import numpy as np
 import pandas
 
 from .graph import GraphError
+from .text import error, shown
 
 ENDS = {tuple(two.split()) for two in ("source target", "from to", "src dst", "src dest", "fromnodeid tonodeid",
                                        "node1 node2", "node_1 node_2", "id1 id2", "id_1 id_2", "u v", "i j")}
@@ -33,6 +34,14 @@ def numeric(field):
 def padded(data, start):
     """Whether an id, one of the first two fields of a line, begins with a zero before a digit, as an ISBN may."""
     return bool(_PADDED.match(data, start) or (_PADDED_FIELD.search(data, start) and _PADDED.search(data, start)))
+
+
+def refuse_commented(data, name, start, row, what):
+    """Raise GraphError for a line that would match ``row``, but that its first character, # or %, makes a comment."""
+    found = row.search(data, start) if b"#" in data or b"%" in data else None
+    if found:
+        told = f"found {shown(found[0])}, {what} in a line that its first character makes a comment; "
+        raise error(data, name, found.start(), told + "put an id that begins with it into quotes, or a blank behind it")
 
 
 def spelled_twice(data, start):

@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
-from . import formats, named, numbers, text
+from . import named, numbers, text
 from .containers import open_text
 from .graph import Graph, GraphError
 from .numbers import Table
@@ -125,7 +125,7 @@ _COMMENTED = re.compile(rb"^[ \t]*[#%][^\s,][^,\n]*,[^,\n]*,[ \t]*[+-]?[.\d]+[ \
 
 
 def _csv(data, name, start):
-    formats.refuse_commented(data, name, text.after(data, start), _COMMENTED, "a rating")
+    named.refuse_commented(data, name, text.after(data, start), _COMMENTED, "a rating")
     some = text.lines(data[start : start + 2**16], 60)
     first = next((line for _, line in some if line and line[:1] not in b"#%"), b"")
     if not all(map(named.numeric, named.fields(first)[:2])) or named.padded(data, start):
@@ -192,8 +192,8 @@ def _coordinates(data, name):
         if fields[:4] == [b"p", b"aux", b"sp", b"co"] and len(fields) == 5 and fields[4].isdigit():
             break
         if fields and fields[0] != b"c":
-            told = f"found {formats.shown(line)}; expected the problem line 'p aux sp co <nodes>'"
-            raise formats.error(data, name, start, told)
+            told = f"found {text.shown(line)}; expected the problem line 'p aux sp co <nodes>'"
+            raise text.error(data, name, start, told)
     else:
         raise GraphError(f"{name}: no problem line found; expected 'p aux sp co <nodes>'")
     n = int(fields[4])
@@ -203,7 +203,7 @@ def _coordinates(data, name):
     nodes = numbers.ids(table, columns[:, 0], 1, n) - 1
     if nodes.size != n or np.unique(nodes).size != n:
         told = f"expected one line for each, found {nodes.size} lines for {np.unique(nodes).size} nodes"
-        raise formats.error(data, name, start, f"the header says {n} nodes; {told}")
+        raise text.error(data, name, start, f"the header says {n} nodes; {told}")
     out = np.empty((n, 2))
     out[nodes] = columns[:, 1:]
     return out

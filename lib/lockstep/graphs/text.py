@@ -2,6 +2,8 @@
 
 import re
 
+from .graph import GraphError
+
 _LONE = re.compile(rb"\r(?=[^\r\n])")  # a carriage return that no line feed follows
 
 
@@ -33,3 +35,11 @@ def after(data, start):
 
 def line_number(data, place):
     return data.count(b"\n", 0, place) + 1
+
+
+def error(data, name, place, told):
+    return GraphError(f"{name}, line {line_number(data, place)}: {told}")
+
+
+def shown(line):
+    return repr(line[:60].decode("utf-8", "replace"))
