@@ -126,3 +126,13 @@ __device__ __forceinline__ unsigned global_thread() {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     return block * (blockDim.x * blockDim.y * blockDim.z) + block_thread();
 }
+
+// Reserves consecutive places for the lanes of a ballot by one atomic of its first lane (warp-aggregated atomics); all
+// lanes must call it. A lane's own place is the result plus its rank in the ballot.
+__device__ __forceinline__ int reserve(int* count, unsigned lanes) {
+    const int first = max(__ffs(lanes) - 1, 0);
+    int place = 0;
+    if (lanes && (int)lane_id() == first) place = atomicAdd(count, __popc(lanes));
+    return __shfl_sync(full_mask, place, first);
+}
+__device__ __forceinline__ int rank_in(unsigned lanes) { return __popc(lanes & ((1u << lane_id()) - 1u)); }

@@ -161,7 +161,7 @@ emptying(const int* __restrict__ offsets, const int* __restrict__ targets, int n
                     total += warp_counts[w];
                 }
                 if (candidate)
-                    candidates[place + __popc(votes & ((1u << lane_id()) - 1))] = static_cast<unsigned short>(i);
+                    candidates[place + rank_in(votes)] = static_cast<unsigned short>(i);
                 __syncthreads();
             }
             for (int x = block; x < total; x += blocks) {

@@ -17,15 +17,7 @@ struct PartialSums {
     }
 };
 __device__ __forceinline__ PartialSums exchange(const Vector& a, const Vector& b, float* buffer) {
-    float s[CHUNKS];
-    #pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) s[c] = chunk_dot(a.chunk[c], b.chunk[c]);
-    #pragma unroll
-    for (int width = CHUNKS / 2; width; width /= 2) {
-        #pragma unroll
-        for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
-    }
-    buffer[lane_id()] = s[0];
+    buffer[lane_id()] = lane_dot(a, b);
     __syncwarp();
     PartialSums parts;
     #pragma unroll

@@ -70,14 +70,10 @@ extern "C" __global__ void edge_locked(const int* work, int count, int* next, in
             unlock(item_locks + i);
             tally.add(e);
         }
-        // Deferred edges of a warp take consecutive places, in order, by one atomic.
         const bool defer = has_edge && lane_in_group() == 0 && !both;
         const unsigned deferred = __ballot_sync(full_mask, defer);
-        const int first = max(__ffs(deferred) - 1, 0);
-        int place = 0;
-        if (deferred && (int)lane_id() == first) place = atomicAdd(next_count, __popc(deferred));
-        place = __shfl_sync(full_mask, place, first);
-        if (defer) next[place + __popc(deferred & ((1u << lane_id()) - 1u))] = e;
+        const int place = reserve(next_count, deferred);
+        if (defer) next[place + rank_in(deferred)] = e;
     }
     tally.report(applied);
 }

@@ -148,8 +148,8 @@ __device__ __forceinline__ float chunk_dot(float4 a, float4 b) {
     return __fmaf_rn(a.w, b.w, __fmaf_rn(a.z, b.z, __fmaf_rn(a.y, b.y, __fmul_rn(a.x, b.x))));
 }
 
-// <a, b> in all lanes of the group; `lanes`: mask of the calling lanes of the warp.
-__device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned lanes) {
+// This lane's part of <a, b>.
+__device__ __forceinline__ float lane_dot(const Vector& a, const Vector& b) {
     float s[CHUNKS];
     #pragma unroll
     for (int c = 0; c < CHUNKS; ++c) s[c] = chunk_dot(a.chunk[c], b.chunk[c]);
@@ -158,7 +158,12 @@ __device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned 
         #pragma unroll
         for (int c = 0; c < width; ++c) s[c] = __fadd_rn(s[c], s[c + width]);
     }
-    float sum = s[0];
+    return s[0];
+}
+
+// <a, b> in all lanes of the group; `lanes`: mask of the calling lanes of the warp.
+__device__ __forceinline__ float dot(const Vector& a, const Vector& b, unsigned lanes) {
+    float sum = lane_dot(a, b);
     #pragma unroll
     for (int width = LANES / 2; width; width /= 2) sum = __fadd_rn(sum, __shfl_xor_sync(lanes, sum, width));
     return sum;

@@ -95,7 +95,7 @@ __device__ __forceinline__ void append(bool has_entry, Entry entry, Entry* list,
         const int leader = __ffs((int)mask) - 1;
         int place = 0;
         if ((int)lane_id() == leader) place = atomicAdd(count, __popc(mask));
-        place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
+        place = __shfl_sync(full_mask, place, leader) + rank_in(mask);
         if (has_entry) {
             if ((unsigned)place < (unsigned)capacity) list[place] = entry;  // unsigned: a count past 2^31 fails, too
             else store_relaxed(control + full, round + 1);
@@ -127,7 +127,7 @@ __device__ __forceinline__ void collect(bool has_entry, Entry entry, Entry* buff
     if (!__any_sync(full_mask, pieces > 1)) {
         const int leader = __ffs((int)mask) - 1;
         if ((int)lane_id() == leader) place = atomicAdd(used, __popc(mask));
-        place = __shfl_sync(full_mask, place, leader) + __popc(mask & ((1u << lane_id()) - 1));
+        place = __shfl_sync(full_mask, place, leader) + rank_in(mask);
     } else if (has_entry) {
         place = atomicAdd(used, pieces);
     }

@@ -75,16 +75,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) distances(
         const int n = p.n;
 
         BumpAllocator in_shared{shared + 16}, in_global{scratch + (long long)blockIdx.x * stride};
-#if HOLDS == 0
-        BumpAllocator& state = in_global;
-#else
-        BumpAllocator& state = in_shared;
-#endif
-#if HOLDS == 2
-        BumpAllocator& graphs = in_shared;
-#else
-        BumpAllocator& graphs = in_global;
-#endif
+        BumpAllocator &state = HOLDS == 0 ? in_global : in_shared, &graphs = HOLDS == 2 ? in_shared : in_global;
         unsigned* within = state.allocate<unsigned>((n + 1LL) * WORDS);
         unsigned* within_next = state.allocate<unsigned>((n + 1LL) * WORDS);
         const int size = n * WORDS;

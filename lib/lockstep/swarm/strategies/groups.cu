@@ -14,11 +14,7 @@
 
 // Where a block's labels, marks or bit strings lie.
 __device__ __forceinline__ BumpAllocator state_of(unsigned char* shared, unsigned char* scratch, long long stride) {
-#if HOLDS == 0
-    return BumpAllocator{scratch + (long long)blockIdx.x * stride};
-#else
-    return BumpAllocator{shared + 16};
-#endif
+    return BumpAllocator{HOLDS == 0 ? scratch + (long long)blockIdx.x * stride : shared + 16};
 }
 
 __device__ __forceinline__ void finish_labels(const int* label, int n, int* out, u64* check) {

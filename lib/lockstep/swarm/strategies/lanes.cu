@@ -123,16 +123,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) betweenness(
 
         BumpAllocator in_shared{shared + 16}, in_global{own};
         unsigned* const high_planes = in_global.allocate<unsigned>((long long)(32 - PLANES) * n);
-#if HOLDS == 0
-        BumpAllocator& state = in_global;
-#else
-        BumpAllocator& state = in_shared;
-#endif
-#if HOLDS == 2
-        BumpAllocator& graphs = in_shared;
-#else
-        BumpAllocator& graphs = in_global;
-#endif
+        BumpAllocator &state = HOLDS == 0 ? in_global : in_shared, &graphs = HOLDS == 2 ? in_shared : in_global;
         REAL* const value = state.allocate<REAL>((long long)n * WIDTH);
         u64* const sums = state.allocate<u64>(n);
         unsigned* before = state.allocate<unsigned>(n + 1);  // words of three levels next to each other

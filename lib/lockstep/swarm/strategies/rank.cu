@@ -25,11 +25,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) pagerank(
         const int graph = items[3 * item];
         const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const int n = p.n;
-#if HOLDS == 0
-        BumpAllocator state{scratch + (long long)blockIdx.x * stride};
-#else
-        BumpAllocator state{shared + 16};
-#endif
+        BumpAllocator state{HOLDS == 0 ? scratch + (long long)blockIdx.x * stride : shared + 16};
         u64* const totals = state.allocate<u64>(4);      // dangling and moved, of even and of odd steps
         double* const rank = state.allocate<double>(n);
         double* const share = state.allocate<double>(n + 1);

@@ -28,11 +28,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) lengths(
         const GraphView p = view_of(graph, vertex_start, arc_start, offsets, targets);
         const float* const arc_length = weights + p.arc;
         const int n = p.n;
-#if HOLDS == 0
-        BumpAllocator state{scratch + (long long)blockIdx.x * stride};
-#else
-        BumpAllocator state{shared + 16};
-#endif
+        BumpAllocator state{HOLDS == 0 ? scratch + (long long)blockIdx.x * stride : shared + 16};
         double* const distance = state.allocate<double>((long long)n * WIDTH);
         double* const graph_matrix = matrix + matrix_start[graph];
         for (int group = first; group < first + groups; ++group) {

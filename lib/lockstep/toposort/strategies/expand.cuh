@@ -123,7 +123,7 @@ __device__ inline bool flush_full(const Rows& rows, const int* buffer, int& buff
 
 __device__ inline void push(bool ready, int v, int* buffer, int& buffered) {
     const unsigned all = __ballot_sync(full_mask, ready);
-    if (ready) buffer[buffered + __popc(all & ((1u << lane_id()) - 1))] = v;
+    if (ready) buffer[buffered + rank_in(all)] = v;
     buffered += __popc(all);
 }
 
