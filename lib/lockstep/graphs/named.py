@@ -47,8 +47,8 @@ def refuse_commented(data, name, start, row, what):
 def spelled_twice(data, start):
     """Which two ids of an edge list are one number, such as 007 and 7, as a message; "" if none are."""
     spelled = {}
-    for end in _ENDS.findall(data, start) if padded(data, start) else ():
-        for one in end:
+    for line in _ENDS.finditer(data, start) if padded(data, start) else ():
+        for one in line.groups():
             if spelled.setdefault(int(one), one) != one:
                 two = f"{spelled[int(one)].decode()} and {one.decode()}"
                 return f"ids {two} are one number; if they are names, names=True (--names) keeps them apart"
