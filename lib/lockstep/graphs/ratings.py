@@ -66,7 +66,13 @@ def read_ratings(path: "PathLike | IO[bytes]", member: str | None = None, ids: b
             "user, item and rating"
         )
     if b"," in first:
-        header = _is_header((named.fields(first) + [b""] * 3)[:3])
+        three = (named.fields(first) + [b""] * 3)[:3]
+        header = _is_header(three)
+        if not header and all(three) and not any(map(named.numeric, three)):
+            raise GraphError(
+                f"{name}: its first line is {text.shown(first)}; expected 'user,item,rating' with a finite rating, or "
+                f"a header whose third column is called rating, or {', '.join(sorted(RATING - {'rating'}))}"
+            )
         if header and (b"item" in named.fields(first)[0].lower() or b"user" in named.fields(first)[1].lower()):
             raise GraphError(f"{name} names its columns {first.decode(errors='replace')}; expected user, item, rating")
         users, items, values = _csv(data, name, text.after(data, start) if header else start)
