@@ -1,6 +1,7 @@
 import matplotlib.colors
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 from lockstep import report
@@ -52,6 +53,21 @@ def test_verdicts_differ_by_mark_as_well_as_by_color(recordings, tmp_path):
     ax = figures.published(judged, ["D4", "D7"])
     assert len(ax.get_yticklabels()) == 13
     assert ax.get_yticklabels()[0].get_text().startswith("D4a") and ax.get_ylim()[0] > ax.get_ylim()[1], "first on top"
+
+
+def test_a_long_heading_of_verdicts_takes_a_second_line_and_stays_in_the_picture():
+    words = [word for word in figures.VERDICT for _ in range(12)]
+    judged = pd.DataFrame({"paper": "C", "verdict": words})
+    ax = figures.mosaic(judged, {"C": {"title": "Graph coloring by phases"}, "D": {"title": "Topological sort"}})
+    ax.figure.draw_without_rendering()
+    page = ax.figure.bbox
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, text.get_text()
+    headings = [text.get_text() for text in ax.texts if len(text.get_text()) > 1]
+    assert len(headings) == 3 and all(line.split(", ")[0] for line in headings)
+    across = ax.patches[1].get_window_extent().x0 - ax.patches[0].get_window_extent().x0
+    assert across * 54 > 0.9 * page.width, "squares keep their size"
 
 
 def test_strategies_can_be_told_apart_without_color():

@@ -6,6 +6,7 @@ and the bars of `published`, are intervals.
 
 import json
 import math
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -154,21 +155,26 @@ def mosaic(judged, papers):
     papers : mapping
         {letter: {title, ...}}, in the order of the blocks.
     """
-    across = 54  # squares in a line
-    rows = [(letter, [look(word) for word in judged[judged["paper"] == letter]["verdict"]]) for letter in papers]
-    lines = sum(-(-len(words) // across) + 1 for _, words in rows)
+    across, letters = 54, 115  # squares, and letters of the heading, in a line
+    blocks = []
+    for letter in papers:
+        words = [look(word) for word in judged[judged["paper"] == letter]["verdict"]]
+        # a count stays with its word where a heading takes two lines
+        tally = ", ".join(counted(words.count(word), word).replace(" ", "\u00a0") for word in VERDICT if word in words)
+        blocks.append((textwrap.wrap(f"{papers[letter]['title']}: {tally}", letters), words))
+    lines = sum(len(title) - (-len(words) // across) for title, words in blocks)
     ax = plt.subplots(figsize=(WIDTH, 0.1 + lines * WIDTH / (across + 1)))[1]
     top = 0
-    for letter, words in rows:
-        tally = ", ".join(counted(words.count(word), word) for word in VERDICT if word in words)
-        title = papers[letter]["title"]
-        ax.text(-0.5, top + 0.1, f"{title}: {tally}", va="center", ha="left", fontsize=7, color=INK)
+    for title, words in blocks:
+        for line in title:
+            ax.text(-0.5, top + 0.1, line, va="center", ha="left", fontsize=7, color=INK)
+            top += 1
         for k, word in enumerate(words):
-            x, y = k % across, top + 1 + k // across
+            x, y = k % across, top + k // across
             ax.add_patch(plt.Rectangle((x - 0.42, y - 0.42), 0.84, 0.84, color=VERDICT[word], lw=0))
             ink = INK if word == "undecided" else "white"
             ax.text(x, y, SYMBOLS[word], va="center", ha="center", fontsize=5.5, color=ink)
-        top += -(-len(words) // across) + 1
+        top -= -len(words) // across
     ax.set(xlim=(-0.8, across - 0.2), ylim=(top - 0.3, -0.7), aspect="equal")
     ax.axis("off")
     return ax
