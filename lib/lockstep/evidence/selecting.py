@@ -36,8 +36,9 @@ def matching(rows, select):
     """
     for column in ("study", "experiment", "dataset"):  # successive filters: each leaves fewer rows
         if column in select:
-            known = {value for value in rows[column].unique() if _matches(value, select[column])}
-            rows = rows[rows[column].isin(known)]
+            there = rows[column].unique()
+            known = [value for value in there if _matches(value, select[column])]
+            rows = rows[rows[column].isin(known)] if len(known) < len(there) else rows
     if select.get("parameters"):
         known = {text for text in rows["parameters"].unique() if _has(json.loads(text), select["parameters"])}
         rows = rows[rows["parameters"].isin(known)]
@@ -64,7 +65,7 @@ def rows_of(rows, select):
         if selected.empty:
             raise Missing(f"no measurement here of {words(merge(common, other))}")
         found.append(selected)
-    selected = pd.concat(found).drop_duplicates()
+    selected = pd.concat(found).drop_duplicates() if len(found) > 1 else found[0]
     if select.get("complete"):
         lacking = [name for name in select["dataset"] if name not in set(selected["dataset"])]
         if lacking:
