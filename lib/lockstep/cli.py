@@ -31,20 +31,28 @@ EXTRAS = {  # what a command may need that `pip install lockstep` does not bring
 
 def main(arguments=None) -> int:
     """Run the command line and return its exit status."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader closed the pipe. With /dev/null as stdout, Python's flush at exit does not raise again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments):
+    """Parse and run a command, with a line for each error that is the user's to mend."""
     args = parser().parse_args(arguments)
     args.typed = shlex.join(["lockstep", *arguments])
     try:
         output.configure_logging(args)
         output.check_writable(args)
         with output.warnings_logged():
-            status = args.run(args)
-        sys.stdout.flush()
-        return status
+            return args.run(args)
     except BrokenPipeError:
-        # The reader closed the pipe. With /dev/null as stdout, Python's flush at exit does not raise again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except KeyboardInterrupt:
         return 130
     except MemoryError as error:

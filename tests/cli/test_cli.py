@@ -52,6 +52,16 @@ def graph(tmp_path):
     return write
 
 
+@pytest.mark.parametrize("words", [["--help"], ["sort", "--strategy", "list"], ["datasets"]])
+def test_a_reader_that_closes_the_pipe_is_no_error(words):
+    """As `head -1` may do before all is written."""
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-m", "lockstep", *words], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_help_names_every_command_and_is_quick():
     code = (
         "import atexit, sys, lockstep.cli; atexit.register(lambda: print(*sys.modules)); lockstep.cli.main(['--help'])"

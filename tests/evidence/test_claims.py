@@ -577,8 +577,26 @@ def test_verdicts_are_chosen_by_study_claim_machine_and_word(make_rows):
     assert len(telling.chosen(judged, machine="box", verdict="needs rows")) == (judged["verdict"] == "needs rows").sum()
     with pytest.raises(ValueError, match="no part 'Z9' among these verdicts; there are A1, A2"):
         telling.chosen(judged, claim="Z9")
+    with pytest.raises(ValueError, match="there are 0-machine, 1-sgd-schedules, 2-sssp-sync, 3-"):
+        telling.chosen(judged.iloc[::-1], study="9")
     lines = list(telling.listed(telling.chosen(judged, claim="D1")))
     assert lines[0] == "box-1" and lines[1].startswith("  D1a")
+
+
+def test_a_listed_verdict_has_its_figure_with_all_its_digits():
+    """Counts to the last digit, codes as words, no exponents."""
+    lines = {
+        "B9b": {"value": 88234.0, "low": math.nan, "high": math.nan, "unit": "edges"},
+        "D5b": {"value": 1318.2, "low": 1221.0, "high": 1408.0, "unit": "layers"},
+        "B4": {"value": 0.0, "low": math.nan, "high": math.nan, "unit": "1: right, 0: wrong"},
+        "D6a": {"value": 1.0004, "low": 0.99, "high": 1.0101, "unit": "slope"},
+    }
+    rest = {"machine": "box", "verdict": "holds", "stale": 0, "reason": "", "statement": "", "of": "it"}
+    judged = pd.DataFrame([{"part": part, **line, **rest} for part, line in lines.items()])
+    assert list(telling.listed(judged)) == [
+        "box", "  B9b   holds: 88,234 edges; it", "  D5b   holds: 1,320 layers (1,220 to 1,410); it",
+        "  B4    holds: wrong; it", "  D6a   holds: 1.00 (0.990 to 1.01) slope; it",
+    ]  # fmt: skip
 
 
 def test_verdicts_are_judged_once_as_long_as_nothing_is_written(make_rows, tmp_path, monkeypatch):

@@ -88,12 +88,6 @@ def test_no_two_strategies_of_a_study_look_alike():
     assert len(set(style.color_of(range(100)).values())) == 100
 
 
-def test_an_estimate_as_text():
-    assert figures.label(statistics.Estimate(16.21, 15.94, 16.52, 8)) == "16.2× (15.9 to 16.5)"
-    assert figures.label(statistics.Estimate(10.0**6, 10.0**6, 10.0**6, 4), " layers") == "1,000,000 layers"
-    assert figures.label(statistics.Estimate(347, float("nan"), float("nan"), 1), " layers") == "347 layers"
-
-
 @pytest.mark.parametrize(
     "low, high, labels",
     [

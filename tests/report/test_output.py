@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lockstep import report
+from lockstep import digits, report
 from lockstep.report.output import printed, readable, shown, significant
 
 
@@ -64,6 +64,29 @@ def test_a_table_reads_as_it_should_be_read(tmp_path):
 )  # fmt: skip
 def test_three_significant_digits(value, text):
     assert significant(value) == text
+
+
+@pytest.mark.parametrize(
+    "figure, unit, text, meaning",
+    [
+        ((16.21, 15.94, 16.52), "x", "16.2× (15.9 to 16.5)", ""),
+        ((0.9997, 0.974, 1.04), "", "1.00 (0.974 to 1.04)", ""),
+        ((8348.2, 5826.0, 11960.0), "x", "8,350× (5,830 to 12,000)", ""),
+        ((88234.0, math.nan, math.nan), "edges", "88,234 edges", ""),
+        ((10.0**6, 10.0**6, 10.0**6), "layers", "1,000,000 layers", ""),
+        ((1.0, None, None), "layers", "1 layer", ""),
+        ((0.375, math.nan, math.nan), "of the blocks that fit", "0.375", "of the blocks that fit"),
+    ],
+)
+def test_a_figure_with_interval_and_unit(figure, unit, text, meaning):
+    after, said = digits.unit_of(unit)
+    assert (digits.figure(*figure, after), said) == (text, meaning)
+
+
+def test_codes_stand_for_words():
+    unit = "1: right from each source, 0: wrong from some"
+    assert [digits.coded(code, unit) for code in (1.0, 0.0, 2.0)] == ["right from each source", "wrong from some", ""]
+    assert digits.unit_of(unit) == ("", "") and digits.coded(1.0, "layers") == ""
 
 
 def test_counts_keep_all_their_digits():

@@ -6,11 +6,11 @@ import pytest
 
 from lockstep import paths
 from lockstep.choose import tree
+from lockstep.digits import significant
 from lockstep.evidence import claims, telling
 from lockstep.guide.problems import PROBLEMS
 from lockstep.machine import costs
 from lockstep.provenance import stale
-from lockstep.report.digits import significant
 from lockstep.report.typeset import machines_of
 from lockstep.workflow import pictures, readme
 from lockstep.workflow.screen import conclude

@@ -15,7 +15,7 @@ def steps(line: Any) -> Any:
 
 def told(found: pd.DataFrame) -> str:
     """The ranking as text; the first line describes the figures."""
-    from lockstep.report.digits import readable
+    from lockstep.digits import readable
 
     counted = found.attrs["executor"] == "host"
     kind = (
@@ -50,8 +50,8 @@ def picture(found: pd.DataFrame, figure: Any = None) -> Any:
     """
     import matplotlib.pyplot as plt
 
+    from lockstep.digits import significant
     from lockstep.report import style
-    from lockstep.report.digits import significant
 
     style.use()
     timed = found[found["ms"].notna()]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from lockstep import paths
+from lockstep import digits, paths
 from lockstep.evidence import between, ledger, reading, statistics, store
 from lockstep.evidence.controls import controls
 from lockstep.evidence.ledger import KINDS, LIMITS, ClaimsError, Part, load, merge, papers
@@ -121,10 +121,10 @@ def _read(part, rows):
         each[label] = JUDGES[read.relation](read, rows)
     if len({one.agrees for one in each.values()}) == 1:
         label, weakest = max(each.items(), key=lambda one: unsure(one[1]))
-        told = f"{label}: {weakest.value:.3g} ({weakest.low:.3g} to {weakest.high:.3g})"
+        told = f"{label}: {digits.figure(weakest.value, weakest.low, weakest.high)}"
         return replace(found, p=weakest.p, weakest=told if unsure(weakest) > unsure(found) else ""), "", ""
     words = {label: "agrees" if one.agrees else "disagrees" for label, one in each.items()}
-    told = "; ".join(f"{label}: {one.value:.3g}, {words[label]}" for label, one in each.items())
+    told = "; ".join(f"{label}: {digits.figure(one.value)}, {words[label]}" for label, one in each.items())
     clear = part.kind == "identity" or all(one.p < LEVEL for one in each.values())
     return replace(found, p=math.nan), "depends on the reading" if clear else "undecided", f"readings differ ({told})"
 

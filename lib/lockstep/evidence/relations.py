@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from lockstep import digits
 from lockstep.evidence import between, dominance, statistics, trends
 from lockstep.evidence.ledger import merge
 from lockstep.evidence.selecting import (
@@ -80,7 +81,7 @@ def _identity(part, rows, agrees):
         return _finding(estimate, agrees(estimate.value), math.nan)
     each = np.exp(samples.groupby("graph")["log"].mean())
     wrong = each[[not agrees(value) for value in each]]
-    told = ", ".join(f"{graph} {value:.3g}" for graph, value in wrong.head(3).items())
+    told = ", ".join(f"{graph} {digits.figure(round(value, 9))}" for graph, value in wrong.head(3).items())
     few = f"not on {len(wrong)} of {len(each)} graphs: {told}{', ...' if len(wrong) > 3 else ''}"
     return replace(_finding(estimate, wrong.empty, math.nan), weakest=few if 0 < len(wrong) < len(each) else "")
 

@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from lockstep import digits
 from lockstep.evidence import recording
 from lockstep.evidence.ledger import KINDS, NEEDS
 
@@ -119,7 +120,8 @@ def chosen(verdicts, study=None, claim=None, machine=None, verdict=None):
         else:
             fits = names.str.contains(low, regex=False) if column == "study" else names.str.startswith(low)
         if not fits.any():
-            known = ", ".join(dict.fromkeys(verdicts["claim" if column == "part" else column]))
+            there = dict.fromkeys(verdicts["claim" if column == "part" else column])
+            known = ", ".join(sorted(there) if column == "study" else there)
             raise ValueError(f"no {column} {wanted!r} among these verdicts; there are {known or 'none'}")
         verdicts = verdicts[fits]
     return verdicts
@@ -145,8 +147,10 @@ def listed(verdicts):
     for machine, parts in verdicts.groupby("machine", sort=False):
         yield machine
         for one in parts.itertuples():
-            ends = "" if math.isnan(one.low) or one.low == one.high else f" ({one.low:.3g} to {one.high:.3g})"
-            figure = "" if math.isnan(one.value) else f" {one.value:.4g}{ends} {one.unit}".rstrip()
+            unit, _ = digits.unit_of(one.unit)
+            told = digits.coded(one.value, one.unit) or digits.figure(one.value, one.low, one.high, unit)
+            said = "" if unit or digits.CODES.match(one.unit) else f" {one.unit}".rstrip()
+            figure = "" if math.isnan(one.value) else f" {told}{said}"
             mark = f" {STALE}" if one.stale else ""
             yield f"  {one.part:<5} {one.verdict}{mark}:{figure or ' ' + one.reason}; {one.of or one.statement}"
 
@@ -225,6 +229,5 @@ def _control(control):
     where = f" on {control.of}" if control.of else ""
     yield f"  A/A control of {control.study}, {control.strategy}{where}: {passed}"
     for label, (value, low, high, scatter) in json.loads(control.beside).items():
-        ends = "" if low is None else f" ({low:.3g} to {high:.3g})"
-        strays = "" if scatter is None else f", a round strays by a factor of {scatter:.3g}"
-        yield f"    beside it, {label}: {value:.3g}{ends}{strays}"
+        strays = "" if scatter is None else f", a round strays by a factor of {digits.significant(scatter)}"
+        yield f"    beside it, {label}: {digits.figure(value, low, high)}{strays}"

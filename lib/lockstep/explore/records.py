@@ -9,11 +9,11 @@ import ipywidgets as w
 import numpy as np
 import pandas as pd
 
+from lockstep.digits import significant
 from lockstep.evidence import claims
 from lockstep.evidence.recording import CELL
 from lockstep.evidence.selecting import support
 from lockstep.report import style
-from lockstep.report.digits import significant
 
 from .widgets import alone, png
 

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from lockstep.choose.tree import condition
+from lockstep.digits import apart, readable, significant
 from lockstep.machine import gpu_available
-from lockstep.report.digits import apart, readable, significant
 
 from . import features as look
 from . import lessons, observed

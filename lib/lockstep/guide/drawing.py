@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lockstep.choose.tree import Leaf, branch, condition, leaves
+from lockstep.digits import listed, significant
 from lockstep.evidence.statistics import center
-from lockstep.report.digits import listed, significant
 from lockstep.report.output import numbers, save, table
 from lockstep.report.style import FAINT, INK, WIDTH, color_of, decades
 

@@ -9,7 +9,7 @@ _PLACES = {
     "Page": "page", "build": "typeset", "collect": "typeset", "numbers": "output", "save": "output",
     "shown": "output", "table": "output",
 }  # fmt: skip
-_PARTS = ("digits", "figures", "goals", "output", "page", "style", "typeset", "wording")
+_PARTS = ("figures", "goals", "output", "page", "style", "typeset", "wording")
 
 __all__ = ["Page", "build", "collect", "figures", "goals", "numbers", "save", "shown", "style", "table"]
 

@@ -12,9 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
+from lockstep.digits import significant
 from lockstep.evidence import statistics
 from lockstep.evidence.telling import counted
-from lockstep.report.output import heading, significant
+from lockstep.report.output import heading
 from lockstep.report.style import FAINT, INK, VERDICT, WIDTH, color_of, decades
 
 # Verdicts differ by mark as well as by color.
@@ -222,11 +223,3 @@ def ladder(cost, told=False):
     ax.tick_params(axis="y", length=0)
     decades(ax.xaxis)
     return ax
-
-
-def label(estimate, unit="\N{MULTIPLICATION SIGN}"):
-    """An estimate as text: `16.2× (15.9 to 16.5)`; without an interval, or as a count, alone."""
-    text = f"{significant(estimate.value)}{unit}"
-    if math.isnan(estimate.low) or estimate.low == estimate.high:
-        return text
-    return f"{text} ({significant(estimate.low)} to {significant(estimate.high)})"

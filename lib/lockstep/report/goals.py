@@ -8,7 +8,7 @@ study and its `machine.costs.Costs` (without them there are fewer floors).
 import numpy as np
 import pandas as pd
 
-from lockstep.report.digits import apart, readable
+from lockstep.digits import apart, readable
 
 CAPTION = (
     "Goals of this study and measured figures; floor: the lower bound from the machine's own costs (study 0)."

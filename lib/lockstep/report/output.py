@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.text import Text
 
 from lockstep import paths
-from lockstep.report.digits import readable, significant  # noqa: F401 - both are known under this name
+from lockstep.digits import readable, significant  # noqa: F401 - both are known under this name
 
 
 def save(figure, name, folder=None, close=True):

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from lockstep import paths
+from lockstep import digits, paths
 from lockstep.evidence import Study, between, claims, flags, gpu_words, reading, recording, statistics, telling
 from lockstep.machine import MachineError, costs
 from lockstep.report import figures, style, wording
@@ -189,9 +189,9 @@ def _ledger(found, machines, parts, papers, held):
         "controls": [
             {
                 **line,
-                "text": wording.ratio(line["value"], line["low"], line["high"]),
+                "text": digits.figure(line["value"], line["low"], line["high"]),
                 "beside": [
-                    {"label": label, "text": wording.ratio(*ends), "scatter": wording.percent(scatter)}
+                    {"label": label, "text": digits.figure(*ends), "scatter": wording.percent(scatter)}
                     for label, (*ends, scatter) in json.loads(line["beside"]).items()
                 ],
                 "scatter": wording.percent(line["scatter"]),

@@ -1,33 +1,18 @@
-"""Wording of the ledger's parts: published figure, measured figure with interval, ratio, and reason if untested."""
+"""Wording of the ledger's parts: published figure, measured figure with interval, and reason if untested."""
 
 import json
 import math
 import re
 
-from lockstep.evidence import statistics, telling
+from lockstep import digits
+from lockstep.evidence import telling
 from lockstep.graphs.registry import registry
-from lockstep.report import figures
-from lockstep.report.digits import significant
 from lockstep.report.output import heading
-
-LONG = 14  # longest unit, in characters, that is written after each figure
-
-
-def ratio(value, low, high):
-    """A ratio with its interval, without a unit."""
-    ends = (math.nan if end is None else end for end in (low, high))
-    return figures.label(statistics.Estimate(value, *ends, 0), "")
 
 
 def percent(factor):
     """Deviation of a factor from 1 in percent; "" if unknown."""
     return "" if factor is None or math.isnan(factor) else f"{100 * (factor - 1):.2g} %"
-
-
-def _coded(value, unit):
-    """What a coded value means: of `1: right, 2: wrong` the word after the value; None for other units."""
-    meanings = dict(re.findall(r"(\d+): ([^,]+)", unit))
-    return meanings.get(f"{value:g}") if meanings else None
 
 
 def over(part):
@@ -80,17 +65,15 @@ _METRICS = {
     "wall": "time", "device": "time", "total": "time with preprocessing", "ms_an_edge": "time an edge",
     "load_us": "loading", "compute_us": "computing",
 }  # fmt: skip
-# Of one thing.
-_ONE = {"launches": "launch", "graphs": "graph", "layers": "layer", "atomics an edge": "atomic an edge"}
 
 
 def published(part):
     """The published figure of a part as text."""
-    if isinstance(part.published, int) and (word := _coded(part.published, part.unit)):
+    if isinstance(part.published, int) and (word := digits.coded(part.published, part.unit)):
         return word
     if isinstance(part.published, (int, float)) and not isinstance(part.published, bool):
         text = f"{part.published:,.10g}"
-        unit = _ONE.get(part.unit, part.unit) if text == "1" else part.unit
+        unit = digits.one(part.unit).strip() if text == "1" else part.unit
         return f"{text}×" if unit == "x" else f"{text} {unit}".strip()
     return re.sub(r"(\d)x\b", "\\1×", str(part.published)) if part.published is not None else ""
 
@@ -100,24 +83,18 @@ def told(line, part=None, held=()):
 
     `held` are the data sets with rows of the machine; a data set outside it was not available.
     """
-    unit = {"x": "×", "slope": "", "share explained, ahead": ""}.get(line["unit"], f" {line['unit']}").rstrip()
-    coded = bool(re.match(r" \d+: ", unit))  # which the figures beside do not follow
-    # A unit of many words is said once and not with each figure.
-    meaning = "" if coded or len(unit) <= LONG else unit.strip()
-    unit = "" if coded or meaning else unit
-    figure = value = ""
-    if not math.isnan(line["value"]):
-        word = _coded(line["value"], line["unit"])
-        value = word or f"{_count(line['value'], line['low']) or significant(line['value'])}{unit}"
-        figure = word or _figure((line["value"], line["low"], line["high"]), unit)
+    unit, meaning = digits.unit_of(line["unit"])
+    figure = word = digits.coded(line["value"], line["unit"])  # which the figures beside do not follow
+    if not (word or math.isnan(line["value"])):
+        figure = digits.figure(line["value"], line["low"], line["high"], unit)
     return {
         "verdict": line["verdict"],
         "stale": f"measured at {line['measured'] or 'an unknown commit'}" if line["stale"] else "",
         "figure": figure,
-        "value": value,
+        "value": figure.partition(" (")[0],
         "meaning": meaning,
         # a comparison of size is meaningless for a code or an identity
-        "factor": "" if coded or line["kind"] == "identity" else line["factor"],
+        "factor": "" if digits.CODES.match(line["unit"]) or line["kind"] == "identity" else line["factor"],
         "reason": _reason(line["reason"], part.select if part else {}, held),
         "beside": _beside(line, unit) | _host(line),
         "rounds": int(line["n"]),
@@ -129,13 +106,13 @@ def _beside(line, unit):
     """{label: figure with interval} beside a verdict; marked where it rests on rows of earlier code."""
     old = json.loads(line["beside_stale"])
     found = json.loads(line["beside"]).items()
-    return {label: _figure(ends, unit) + f" {telling.STALE}" * (label in old) for label, ends in found}
+    return {label: digits.figure(*ends, unit) + f" {telling.STALE}" * (label in old) for label, ends in found}
 
 
 def _host(line):
     """The host's slowdown for a ratio of CPU to GPU, if a probe was recorded."""
     slow = json.loads(line["host"])
-    return {"the host's probe over its least": _figure(slow, "×")} if slow else {}
+    return {"the host's probe over its least": digits.figure(*slow, "×")} if slow else {}
 
 
 def _reason(reason, select, held):
@@ -150,17 +127,3 @@ def _reason(reason, select, held):
     told = experiments if isinstance(experiments, str) else " or ".join(experiments)
     told += f" on {dataset}" if isinstance(dataset, str) else ""
     return f"not measured on this machine: {', '.join([told, *wanted])}"
-
-
-def _figure(ends, unit):
-    """A figure with its interval; a count, which has none, to the last digit."""
-    value, low, high = (math.nan if end is None else end for end in ends)
-    count = _count(value, low)
-    unit = f" {_ONE.get(unit.strip(), unit.strip())}" if count == "1" and unit.strip() in _ONE else unit
-    return f"{count}{unit}" if count else figures.label(statistics.Estimate(value, low, high, 0), unit)
-
-
-def _count(value, low):
-    """A whole number without an interval, thousands apart; None for what was measured."""
-    counted = (math.isnan(low) or low == value) and math.isfinite(value) and value == int(value)
-    return f"{int(value):,}" if counted else None

@@ -14,13 +14,13 @@ from statistics import geometric_mean
 
 from lockstep import paths, studies
 from lockstep.choose import tree
+from lockstep.digits import significant
 from lockstep.evidence import claims, telling
 from lockstep.guide.drawing import stale_choices
 from lockstep.guide.lessons import lessons, ratios
 from lockstep.machine import MachineError, costs
 from lockstep.provenance import stale
 from lockstep.report import figures, wording
-from lockstep.report.digits import significant
 from lockstep.report.typeset import machines_of
 from lockstep.workflow import pictures
 from lockstep.workflow.screen import last_lines

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 
+from lockstep.digits import listed, not_measured
 from lockstep.evidence import statistics
 from lockstep.evidence.tables import means
-from lockstep.report.digits import listed, not_measured
 
 from ..strategies.auto import on_gpu
 

@@ -1,7 +1,7 @@
 """The measured and the missing parts of the study's plan."""
 
+from lockstep.digits import listed, not_measured
 from lockstep.evidence import parts
-from lockstep.report.digits import listed, not_measured
 
 from .. import experiments
 from ..experiments import twins

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from lockstep.report.digits import listed, readable, significant
+from lockstep.digits import listed, readable, significant
 
 from ..experiments.derived import OFFLINE, ONLINE
 from . import views

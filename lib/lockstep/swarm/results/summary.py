@@ -4,8 +4,8 @@ import itertools
 
 import pandas as pd
 
+from lockstep.digits import listed, not_measured, readable
 from lockstep.evidence import parts
-from lockstep.report.digits import listed, not_measured, readable
 
 from ..measures import MEASURES
 from . import views

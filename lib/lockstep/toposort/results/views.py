@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 
+from lockstep.digits import listed, not_measured
 from lockstep.evidence import statistics, tables, trends
-from lockstep.report.digits import listed, not_measured
 
 # The thesis's tables: {sizes: (depth, CPU ms, GPU ms)}; depth in edges on the longest path.
 PUBLISHED = {

@@ -1,8 +1,14 @@
 """Format numbers and lists for readers."""
 
 import math
+import re
 
 import numpy as np
+
+CODES = re.compile(r"\d+: ")  # how a unit of codes begins: `1: right, 0: wrong`
+LONG = 14  # longest unit, in characters, that is written after each figure
+# Of one thing.
+_ONE = {"launches": "launch", "graphs": "graph", "layers": "layer", "atomics an edge": "atomic an edge"}
 
 
 def readable(value):
@@ -48,3 +54,34 @@ def significant(value, digits=3):
     if not 1e-4 <= abs(rounded) < 1e9:
         return f"{value:.{digits - 1}e}"
     return f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
+
+
+def figure(value, low=math.nan, high=math.nan, unit=""):
+    """A figure with its interval and its unit (see `unit_of`): `16.2× (15.9 to 16.5)`; a count, which has no interval,
+    to the last digit: `4,039 vertices`.
+    """
+    value, low, high = (math.nan if end is None else end for end in (value, low, high))
+    alone = math.isnan(low) or low == high
+    count = f"{int(value):,}" if alone and math.isfinite(value) and value == int(value) else ""
+    text = f"{count or significant(value)}{one(unit) if count == '1' else unit}"
+    return text if alone else f"{text} ({significant(low)} to {significant(high)})"
+
+
+def one(unit):
+    """A unit after the number 1: ` layers` gives ` layer`."""
+    return f" {_ONE[unit.strip()]}" if unit.strip() in _ONE else unit
+
+
+def coded(value, unit):
+    """What a code means: of `1: right, 2: wrong` the word after the value; "" for other units."""
+    return dict(re.findall(r"(\d+): ([^,]+)", unit)).get(f"{value:g}", "")
+
+
+def unit_of(unit):
+    """A unit of the ledger as written after each figure, and what is said once instead: one of many words; ("", "") of
+    codes.
+    """
+    after = {"x": "\N{MULTIPLICATION SIGN}", "slope": "", "share explained, ahead": ""}.get(unit, f" {unit}").rstrip()
+    if CODES.match(unit):
+        return "", ""
+    return (after, "") if len(after) <= LONG else ("", after.strip())
