@@ -120,8 +120,8 @@ rule study:
     message: "figures, tables and numbers of {wildcards.study}"
     input:
         lambda wildcards: parts(wildcards.study) + parts("0-machine"),
-        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "solving.py", "choose", "evidence", "report",
-                                  PACKAGES[wildcards.study]),
+        lambda wildcards: package("graphs", "machine", "batch", "plan.py", "solving.py", "choose", "evidence", "digits.py",
+                                  "report", PACKAGES[wildcards.study]),
         RULES,
         lambda wildcards: recorded(f"{wildcards.study}.csv"),
         "results/config/{study}/drawing.py",
@@ -146,7 +146,7 @@ rule claims:
     input:
         "paper/claims.yaml",
         [drawn(study) for study in STUDIES],
-        package("evidence", "graphs", "provenance", *PACKAGES.values()),  # code that decides whether rows are stale
+        package("digits.py", "evidence", "graphs", "provenance", *PACKAGES.values()),  # code that decides whether rows are stale
         recorded("*"),
         TABLES,
     output:
@@ -159,7 +159,7 @@ rule guide:
     message: "the guide: what to choose, and what it loses when it is wrong"
     input:
         [drawn(study) for study in STUDIES],
-        package("guide", "choose", "evidence", "report"),
+        package("guide", "choose", "digits.py", "evidence", "report"),
         recorded("*"),
     output:
         "paper/generated/guide.json",
@@ -182,7 +182,7 @@ rule report:
         "results/datasets.csv",
         [drawn(study) for study in STUDIES],
         [str(p.relative_to(paths.ROOT)) for name in ("*.typ", "*.bib") for p in sorted(paths.PAPER.glob(name))],
-        package("evidence", "report", "provenance"),
+        package("digits.py", "evidence", "report", "provenance"),
         TABLES,
     output:
         report("paper/generated/report.pdf", caption="paper/captions/report.rst", category="The report"),
