@@ -1,5 +1,6 @@
 """The control of the study notebooks: what is picked narrows what is offered, and the picture follows."""
 
+import html
 import sys
 
 import pandas as pd
@@ -27,6 +28,19 @@ def test_every_claim_of_every_machine_shows_what_it_rests_on(control):
             assert (control.picture.layout.display is None) == bool(control.graph.options)
             with_times += bool(control.graph.options)
     assert with_times > 10
+
+
+@pytest.mark.parametrize("control", ["5-swarm-batch"], indirect=True)
+def test_words_say_what_a_claim_rests_on_and_figures_read_as_in_the_report(control):
+    control.machine.value = next(name for name in control.machine.options if "h200" in name)
+    for part, words in {
+        "E7b": "holds; published: 2 launches, here 2 launches",
+        "E8a": " min (",  # a unit once, an interval
+        "E11a": "No row of it is recorded here",  # of the paper's own code
+        "E16d": "It rests on no strategy's own times",  # a sum over three measures
+    }.items():
+        control.claim.value = part
+        assert words in html.unescape(control.words.value), part
 
 
 def test_the_picture_follows_graph_machine_and_claim(control):

@@ -13,7 +13,7 @@ from lockstep.digits import significant
 from lockstep.evidence import claims
 from lockstep.evidence.recording import CELL
 from lockstep.evidence.selecting import support
-from lockstep.report import style
+from lockstep.report import style, wording
 
 from .widgets import alone, png
 
@@ -147,12 +147,18 @@ class Recorded:
         own = self.judged[(self.judged["machine"] == self.machine.value) & (self.judged["part"] == self.claim.value)]
         if own.empty:
             return f"{self.claim.value} is not judged on this machine."
-        line = own.iloc[0]
-        value = "" if pd.isna(line["value"]) else f" here {significant(line['value'])}"
-        ends = "" if pd.isna(line["low"]) else f" ({significant(line['low'])} to {significant(line['high'])})"
-        why = f": {line['reason']}" if line["reason"] else ""
-        told = f"{line['part']}: {line['verdict']}{why}; published {line['published']}{value}{ends} {line['unit']}"
-        return told if self.graph.value else f"{told}. Its rows are counts, not times: the tables above show them."
+        part = self.parts[self.claim.value]
+        said = wording.told(own.iloc[0], part)
+        old = f" ({said['stale']})" if said["stale"] else ""
+        why = f": {said['reason']}" if said["reason"] else ""
+        here = f", here {said['figure']} {said['meaning']}".rstrip() if said["figure"] else ""
+        told = f"{part.id}: {said['verdict']}{old}{why}; published: {wording.published(part)}{here}"
+        if self.graph.value:
+            return told
+        resting = self._support()
+        none = resting is None or resting.empty
+        return told + (". No row of it is recorded here." if none else
+                       ". It rests on no strategy's own times: the tables above show its rows.")  # fmt: skip
 
 
 def _name(cell, rows):
