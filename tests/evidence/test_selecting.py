@@ -57,6 +57,12 @@ def test_all_alternatives_count_and_each_must_be_there(make_rows):
         selecting.figure(rows, {**select, "any_of": [{"dataset": "x"}, {"dataset": "z"}]})
 
 
+def test_a_row_of_two_alternatives_is_one_and_equal_rows_of_two_recordings_are_two(make_rows):
+    twice = make_rows(*[{"dataset": "x", "times": {"a": [2.0]}}] * 2, {"dataset": "y", "times": {"a": [8.0]}})
+    for several in ({"any_of": [{"dataset": "x"}, {"dataset": ["x", "y"]}]}, {}):
+        assert len(selecting.rows_of(twice, several)) == 3, several
+
+
 def test_an_unpaired_quotient_has_the_errors_of_both_sides(make_rows):
     cells = {"exact": [4.0] * 8, "noisy": [0.9, 1.1] * 4, "single": [4.0]}
     rows = make_rows(*[{"experiment": "numerator", "times": cells}, {"experiment": "denominator", "times": cells}])

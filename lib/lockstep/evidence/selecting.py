@@ -65,7 +65,8 @@ def rows_of(rows, select):
         if selected.empty:
             raise Missing(f"no measurement here of {words(merge(common, other))}")
         found.append(selected)
-    selected = pd.concat(found).drop_duplicates() if len(found) > 1 else found[0]
+    selected = pd.concat(found)
+    selected = selected[~selected.index.duplicated()]  # of several alternatives; equal rows of two recordings are two
     if select.get("complete"):
         lacking = [name for name in select["dataset"] if name not in set(selected["dataset"])]
         if lacking:
