@@ -49,6 +49,7 @@ def significant(value, digits=3):
     """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
+    value = float(f"{value:.{digits + 9}g}")  # a mean of logarithms gives 21.849999999999998 for 21.85
     power = math.floor(math.log10(abs(value)))
     rounded = round(value, digits - 1 - power)
     if not 1e-4 <= abs(rounded) < 1e9:
@@ -60,7 +61,7 @@ def figure(value, low=math.nan, high=math.nan, unit=""):
     """A figure with its interval and its unit (see `unit_of`): `16.2× (15.9 to 16.5)`; a count, which has no interval,
     to the last digit: `4,039 vertices`.
     """
-    value, low, high = (math.nan if end is None else end for end in (value, low, high))
+    value, low, high = (math.nan if end is None else float(f"{end:.12g}") for end in (value, low, high))
     alone = math.isnan(low) or low == high
     count = f"{int(value):,}" if alone and math.isfinite(value) and value == int(value) else ""
     text = f"{count or significant(value)}{one(unit) if count == '1' else unit}"

@@ -160,6 +160,8 @@ def test_a_file_of_ones_own_is_shown_or_refused_where_the_picture_is(tmp_path):
     for file, why in ((cyclic, "cycle"), (large, "at most 2,000"), (tmp_path / "none.txt", "no such file")):
         made.file.value = str(file)
         assert why in made.words.value and made.picture.layout.display == "none" and made.graph.value == str(mine)
+    made.file.value = ""  # what was wrong with the file goes, the picture is back
+    assert made.picture.layout.display is None and "no such file" not in made.words.value
     made.file.value = str(mine)
     made.study.value = "sgd"
     made.file.value = str(ratings)

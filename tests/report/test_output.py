@@ -60,7 +60,8 @@ def test_a_table_reads_as_it_should_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0"), (1.0, "1.00"), (0.012345, "0.0123"), (123456.0, "123,000"), (9.996, "10.0"),
-     (0.000333, "0.000333"), (1.5e-7, "1.50e-07"), (-2.345, "-2.35")],
+     (0.000333, "0.000333"), (1.5e-7, "1.50e-07"), (-2.345, "-2.35"),
+     (21.85, "21.9"), (21.849999999999998, "21.9")],
 )  # fmt: skip
 def test_three_significant_digits(value, text):
     assert significant(value) == text

@@ -81,7 +81,7 @@ def _identity(part, rows, agrees):
         return _finding(estimate, agrees(estimate.value), math.nan)
     each = np.exp(samples.groupby("graph")["log"].mean())
     wrong = each[[not agrees(value) for value in each]]
-    told = ", ".join(f"{graph} {digits.figure(round(value, 9))}" for graph, value in wrong.head(3).items())
+    told = ", ".join(f"{graph} {digits.figure(value)}" for graph, value in wrong.head(3).items())
     few = f"not on {len(wrong)} of {len(each)} graphs: {told}{', ...' if len(wrong) > 3 else ''}"
     return replace(_finding(estimate, wrong.empty, math.nan), weakest=few if 0 < len(wrong) < len(each) else "")
 

@@ -106,7 +106,7 @@ class Explorer:
         """Show the graph of the file, or why it cannot be shown."""
         name = self.file.value.strip()
         if not name:
-            return
+            return self._run()  # in place of what was wrong with a file
         try:
             if not Path(name).is_file():
                 raise ValueError(f"{name}: there is no such file")
