@@ -84,8 +84,8 @@ def told(line, part=None, held=()):
     `held` are the data sets with rows of the machine; a data set outside it was not available.
     """
     unit, meaning = digits.unit_of(line["unit"])
-    figure = word = digits.coded(line["value"], line["unit"])  # which the figures beside do not follow
-    if not (word or math.isnan(line["value"])):
+    figure = digits.coded(line["value"], line["unit"])  # which the figures beside do not follow
+    if not (figure or math.isnan(line["value"])):
         figure = digits.figure(line["value"], line["low"], line["high"], unit)
     return {
         "verdict": line["verdict"],
